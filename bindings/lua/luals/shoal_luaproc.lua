@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: MIT
+---@meta shoal.luaproc
+-- The module luaproc, by its other name.
+
+return require("luaproc")
