@@ -163,11 +163,14 @@ void Channel::AbandonSend(WaitNode& node) {
   if (Budget* granted = GrantOf(node)) granted->Return(node.need, wakes);
 }
 
-Status Channel::SendAnyway(const KeyName& name, MessageList& messages) {
+Status Channel::SendAnyway(const KeyName& name, MessageList& messages,
+                           const std::atomic<bool>* withdrawn) {
   const std::size_t hash = name.Hash();
   Shard& shard = ShardOf(hash);
   Aftermath after;
   MutexLock lock(shard.mu);
+  // Relaxed: the lock orders it before any look that comes after the store.
+  if (withdrawn != nullptr && withdrawn->load(std::memory_order_relaxed)) return Status::kCancelled;
   Key* key = nullptr;
   const Status found = shard.FindOpen(name, hash, after, &key);
   if (found != Status::kOk) return found;

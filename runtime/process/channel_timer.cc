@@ -58,6 +58,7 @@ bool ChannelTimer::SetMessage(MessagePtr message, Duration period) {
 
 bool ChannelTimer::Cancel() {
   State before;
+  withdrawn_.store(true, std::memory_order_relaxed);
   {
     MutexLock lock(mu_);
     before = state_.exchange(State::kCancelled);
@@ -98,7 +99,9 @@ bool ChannelTimer::Send() {
   if (message == nullptr) return true;
   MessageList messages;
   messages.PushBack(std::move(message));
-  return channel_->SendAnyway(key_.view(), messages) != Status::kClosed && !once;
+  // One that sends once has been asked too late.
+  const std::atomic<bool>* withdrawn = once ? nullptr : &withdrawn_;
+  return channel_->SendAnyway(key_.view(), messages, withdrawn) != Status::kClosed && !once;
 }
 
 bool ChannelTimer::Rearm() {

@@ -38,7 +38,7 @@ class ChannelTimer final : public RefCounted, public TimerNode {
   static Ref<ChannelTimer> Start(Machine& machine, Channel& channel, const KeyName& key,
                                  MessagePtr message, TimePoint first, Duration period);
 
-  // True: it would have sent, and does not any more; but for a beat that is just being sent.
+  // True: it would have sent, and does not any more; what it has sent may still stand there.
   bool Cancel();
 
   bool OnDue() override;
@@ -71,6 +71,8 @@ class ChannelTimer final : public RefCounted, public TimerNode {
   // Changed under mu_, but for OnDue, which holds the wheel's lock, and an end. An exchange decides
   // whether a timer is cancelled or fires; it publishes nothing but itself.
   std::atomic<State> state_{State::kWaiting};
+  // Of a timer with a period: no beat arrives after this is set (Channel::SendAnyway).
+  std::atomic<bool> withdrawn_{false};
 };
 
 }  // namespace shoal::core

@@ -162,6 +162,32 @@ TEST_CASE("of a cancel and the time that comes meanwhile one wins") {
   }
 }
 
+TEST_CASE("what has not arrived when a timer was cancelled never does") {
+  World world;
+  const Ref<Channel> channel = world.machine().channels.Make({});
+  for (int round = 0; round < 2000; ++round) {
+    const Ref<ChannelTimer> beats = world.Start(*channel, 1ms, 1ms);
+    std::atomic<int> ready{0};
+    std::size_t count = 0;
+    std::thread canceller([&] {
+      ready.fetch_add(1);
+      // Another moment of the beat in each round.
+      for (int i = 0; ready.load() < 2 || i < round; ++i) {
+      }
+      static_cast<void>(beats->Cancel());
+      count = channel->Count(kKey);
+    });
+    world.clock.Advance(2ms);
+    ready.fetch_add(1);
+    while (ready.load() < 2) std::this_thread::yield();
+    world.machine().expiries.Poll();
+    canceller.join();
+    REQUIRE(channel->Count(kKey) == count);
+    MessageList received;
+    static_cast<void>(channel->Receive(kKey, 1, 9, &received));
+  }
+}
+
 TEST_CASE("timers that are armed at the end of a runtime are freed") {
   const auto result = RunScript(R"lua(
     local shoal = require "shoal"

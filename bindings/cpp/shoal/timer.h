@@ -22,7 +22,8 @@ class Timer {
  public:
   /// None.
   Timer() noexcept = default;
-  /// Nothing more is sent. False: there is nothing left to be sent, or the runtime has ended.
+  /// Nothing more is sent; what was sent before may still stand there. False: there is nothing left
+  /// to be sent, or the runtime has ended.
   bool Cancel() const noexcept;
 
   /// For the library.
