@@ -71,6 +71,9 @@ Scheduler::Order OrderFor(const Runtime::Options& options) {
 Runtime::Runtime(const Options& options)
     : options_(options),
       chance_(options.seed),
+      images_(options.library, options.log,
+              options.simulated_clock == nullptr ? options.state_images : StateImages::kOff,
+              WorkersFor(options)),
       poller_(options.clock, WorkersFor(options)),
       channels_(options.clock, QueueMemoryFor(options), {.limit = options.channel_limit}),
       timers_(options.clock, WorkersFor(options)),
@@ -94,6 +97,7 @@ Runtime::Runtime(const Options& options)
                .processes = processes_,
                .log = options.log,
                .library = options.library,
+               .images = images_,
                .program_end = *this,
                .slices = SlicesFor(options),
                .max_blocked_threads = options.max_blocked_threads,
@@ -172,6 +176,7 @@ bool Runtime::Shutdown(Duration grace) {
     }
   }
   // 3
+  awaits_exits_.store(true, std::memory_order_relaxed);
   for (;;) {
     const std::uint32_t seen = events_.load();
     if (processes_.size() <= left_alone || options_.clock.Now() >= deadline) break;
@@ -316,8 +321,10 @@ void Runtime::Reconsider() {
   // A script that failed takes the program with it; one that returned waits for the others.
   if (kind != ExitKind::kNone && (kind != ExitKind::kDone || processes_.live() == 0)) {
     ended_.store(true);
+    NotifyHost();
+  } else if (awaits_exits_.load(std::memory_order_relaxed)) {
+    NotifyHost();
   }
-  NotifyHost();
 }
 
 void Runtime::AwaitEvent(std::uint32_t seen, TimePoint deadline) {

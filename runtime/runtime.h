@@ -39,6 +39,7 @@
 #include "runtime/lua/arena.h"
 #include "runtime/process/machine.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_images.h"
 #include "runtime/process/spawn_options.h"
 
 namespace shoal::core {
@@ -89,6 +90,8 @@ class Runtime final : private IdleSource, private ProgramEnd, private BlockingPo
     bool yield_at_every_instruction = false;
     bool collect_at_switch = false;  // test mode
     std::uint64_t seed = 0;          // 0: from the system
+    // Whether processes begin as copies of an opened state; the simulator's do not.
+    StateImages state_images = StateImages::kForMany;
     // The simulator: one worker, and all chance comes from `seed`. It is also `clock`.
     SimulatedClock* simulated_clock = nullptr;
     HostExit* host_exit = nullptr;  // not null, if there is a host
@@ -211,6 +214,8 @@ class Runtime final : private IdleSource, private ProgramEnd, private BlockingPo
   // The simulator's; see Machine.
   Random chance_;
   Arena arena_;
+  // Before what holds states.
+  ProcessImages images_;
   // Before what may hold descriptors.
   Poller poller_;
   ProcessTable processes_;
@@ -233,6 +238,9 @@ class Runtime final : private IdleSource, private ProgramEnd, private BlockingPo
   // same; whoever changes what it looks at adds one after that.
   std::atomic<std::uint32_t> events_{0};
   std::atomic<bool> ended_{false};  // nothing more is to be waited for
+  // Shutdown waits for exits; before that, nobody looks at them. Set before the table is looked at,
+  // and read after a process has left it, so by the lock of the table one of the two sees the other.
+  std::atomic<bool> awaits_exits_{false};
   // 1: guests have been dismissed, and Shutdown runs the processes.
   std::atomic<std::uint32_t> ending_{0};
   std::atomic<bool> exit_claimed_{false};

@@ -109,6 +109,7 @@ int Run(const CommandLine& line, const core::Clock& clock, core::SimulatedClock*
                    .yield_at_every_instruction = bindings::TestSlicesEnd("every"),
                    .collect_at_switch = bindings::TestCollectsAtSwitch(),
                    .seed = line.seeds ? line.seeds->first : 0,
+                   .state_images = bindings::TestStateImages(core::StateImages::kForMany),
                    .simulated_clock = simulated});
   Status status = runtime.Start();
   if (status != Status::kOk) return FailToStart(status);

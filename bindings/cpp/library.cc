@@ -20,7 +20,8 @@ void Library::Open(lua_State* L, core::LibrarySet libraries) const {
     lua_setfield(L, -2, "exit");
     lua_pop(L, 1);
   }
-  modules_.Open(L);
 }
+
+void Library::Add(lua_State* L) const { modules_.Open(L); }
 
 }  // namespace shoal::embed

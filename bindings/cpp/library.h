@@ -19,6 +19,7 @@ class Library final : public bindings::ShoalLibrary {
   explicit Library(const Modules& modules) : modules_(modules) {}
 
   void Open(lua_State* L, core::LibrarySet libraries) const override;
+  void Add(lua_State* L) const override;
   core::RefCounted* ToReference(lua_State* L, int index) const override {
     if (SharedObject* const object = ToObject(L, index)) return object;
     return ShoalLibrary::ToReference(L, index);

@@ -20,6 +20,10 @@ constexpr int kMostWorkers = 1024;
 core::LogLevel ToCore(LogLevel level) { return static_cast<core::LogLevel>(level); }
 static_assert(static_cast<int>(LogLevel::kNotice) == static_cast<int>(core::LogLevel::kNotice));
 
+core::StateImages ToCore(StateImages when) { return static_cast<core::StateImages>(when); }
+static_assert(static_cast<int>(StateImages::kFromFirst) ==
+              static_cast<int>(core::StateImages::kFromFirst));
+
 // What is wrong with the options; nullptr: nothing.
 const char* Complaint(const Options& options) {
   if (options.workers < Options::kOneForEachCore || options.workers > kMostWorkers) {
@@ -90,7 +94,8 @@ void RuntimeState::Start() {
         .signal = bindings::TestSlicesEnd("counted") ? 0 : options.signal,
         .yield_at_every_instruction = bindings::TestSlicesEnd("every"),
         .collect_at_switch = bindings::TestCollectsAtSwitch(),
-        .seed = options.seed.value_or(0)});
+        .seed = options.seed.value_or(0),
+        .state_images = bindings::TestStateImages(ToCore(options.state_images))});
     // From the program, work may come at any time.
     core->machine().active_hosts.Add();
     status = core->Start();

@@ -131,6 +131,7 @@ Status Host::StartRuntime(lua_State* main) {
        .signal = TestSlicesEnd("counted") ? 0 : settings_.signal,
        .yield_at_every_instruction = TestSlicesEnd("every"),
        .collect_at_switch = TestCollectsAtSwitch(),
+       .state_images = TestStateImages(core::StateImages::kForMany),
        .host_exit = this}));
   if (runtime_ == nullptr) return Status::kNoMemory;
   const Status status = runtime_->StartWithHost(main);

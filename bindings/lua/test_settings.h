@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/process/process_images.h"
+
 namespace shoal::bindings {
 
 // A full collection at each switch of tasks.
@@ -15,6 +17,14 @@ inline bool TestCollectsAtSwitch() { return std::getenv("SHOAL_TEST_COLLECT") !=
 inline bool TestSlicesEnd(const char* how) {
   const char* const wanted = std::getenv("SHOAL_TEST_SLICES");
   return wanted != nullptr && std::strcmp(wanted, how) == 0;
+}
+
+// When processes begin as copies of an image: "off", "first"; else `usual`.
+inline core::StateImages TestStateImages(core::StateImages usual) {
+  const char* const wanted = std::getenv("SHOAL_TEST_IMAGES");
+  if (wanted == nullptr) return usual;
+  if (std::strcmp(wanted, "off") == 0) return core::StateImages::kOff;
+  return std::strcmp(wanted, "first") == 0 ? core::StateImages::kFromFirst : usual;
 }
 
 // The memory for queues in bytes; 0: the default.

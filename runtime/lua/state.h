@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <lua.hpp>
 
-#include "runtime/lua/block_cache.h"
+#include "runtime/lua/allocator.h"
 #include "runtime/lua/state_record.h"
 
 namespace shoal::core {
@@ -33,40 +33,22 @@ inline constexpr LibrarySet kAllLibraries = (1U << 11) - 1;
 // The bit of a library's name ("string", …, "shoal"), 0 if there is none of that name.
 LibrarySet LibraryOf(const char* name);
 
-class Arena;
-
-// The allocator of a state: malloc and free with a cache, or an arena; with a count and a limit.
-struct Allocator {
-  Arena* arena = nullptr;  // the simulator's
-  BlockCache cache;        // else
-  // Bytes. Written by the thread that runs the state, read by any; relaxed: publishes nothing.
-  std::atomic<std::size_t> used{0};
-  // Growing beyond it fails, and Lua collects garbage before it raises; shrinking never does.
-  std::size_t limit = SIZE_MAX;
-
-  // The buffers of lauxlib (string.rep, table.concat, …) raise without a collection. So a new
-  // object that comes when half of the room is used up is refused once: then Lua collects and tries
-  // again, and a buffer finds what room there can be.
-  std::size_t collect_at = SIZE_MAX;
-  bool is_collecting = false;  // an object has been refused for that
-  // From now on, if there is a limit. REQUIRES: the state is complete.
-  void CollectInTime();
-};
-
 // A state without libraries, with stock panic-free settings, warnings as luaL_newstate sets them
 // up ("@on", "@off"), `record` in its extra space with main, task and current set to the main
 // thread. nullptr if memory is short. `allocator` and `record` outlive the state.
 lua_State* NewState(Allocator* allocator, StateRecord* record);
-
-// The allocator of a state that NewState has made; nullptr: somebody else has, and it has another.
-Allocator* AllocatorOf(lua_State* L);
 
 // Opens the libraries of `set`, with ours in place of stock's where waits must pass: coroutine,
 // pcall, xpcall, require, print, io.write, debug.sethook and gethook. Runs in protected mode or
 // inside a resume. [-0, +0, e]
 void OpenLibraries(lua_State* L, LibrarySet set);
 
-// Closes the state (finalizers run) and frees the codec's scratch.
-void CloseState(lua_State* L);
+// Closes the state (finalizers run) and frees the codec's scratch. `list`: see StateSlots, for
+// copies of an image.
+void CloseState(lua_State* L, int list = 0);
+
+// The parts of NewState, for images: with another function that allocates; and only the record's.
+lua_State* NewStateWith(lua_Alloc function, Allocator* allocator, StateRecord* record);
+void SetMain(lua_State* main, StateRecord* record);
 
 }  // namespace shoal::core

@@ -21,6 +21,8 @@
 
 namespace shoal::core {
 
+class StateImage;
+
 // Why a coroutine of ours yields.
 enum class SwitchToken : std::uint8_t {
   kNone,   // the user's own coroutine.yield
@@ -75,7 +77,8 @@ class StateHost {
 };
 
 struct StateRecord {
-  lua_State* main = nullptr;     // the main thread of the state
+  const StateImage* image = nullptr;  // of which the state is a copy
+  lua_State* main = nullptr;          // the main thread of the state
   lua_State* task = nullptr;     // the base coroutine of the running task (`main` for the body)
   lua_State* current = nullptr;  // the innermost coroutine that the runtime made run
   int barrier = 0;               // how many frames on the chain cannot yield (see CanSuspend)

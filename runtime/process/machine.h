@@ -20,6 +20,7 @@
 #include "runtime/process/active_hosts.h"
 #include "runtime/process/error_reports.h"
 #include "runtime/process/expiry.h"
+#include "runtime/process/process_images.h"
 #include "runtime/process/process_table.h"
 #include "runtime/sched/scheduler.h"
 
@@ -33,7 +34,10 @@ class ScriptLibrary {
   virtual ~ScriptLibrary() = default;
   // Makes `require "shoal"` and the like possible in a state whose libraries have been opened.
   // [-0, +0, e]
+  // The same in all states with these libraries: they may be copies of one.
   virtual void Open(lua_State* L, LibrarySet libraries) const = 0;
+  // What comes to that in each new state. [-0, +0, e]
+  virtual void Add(lua_State* /*L*/) const {}
   // As in StateHost.
   virtual RefCounted* ToReference(lua_State* L, int index) const = 0;
   virtual void PushReference(lua_State* L, RefCounted* object) const = 0;
@@ -83,6 +87,7 @@ struct Machine {
   ProcessTable& processes;
   Log& log;
   const ScriptLibrary& library;
+  ProcessImages& images;
   ProgramEnd& program_end;
   int workers = 1;
   // False: those of guests run everything. Then no frame that cannot be suspended can wait, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/process/process.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "runtime/process/cleanup_alarm.h"
 #include "runtime/process/exit_notice.h"
 #include "runtime/process/link.h"
+#include "runtime/process/process_images.h"
 #include "runtime/process/task_entry.h"
 
 namespace shoal::core {
@@ -164,13 +166,17 @@ void Process::Run() {
 }
 
 bool Process::Start() {
-  L_ = NewState(&allocator_, &record_);
+  // A script's state lives long, and its memory goes back to the system when it has shrunk.
+  const StateImage* const image =
+      options_.script ? nullptr : machine_.images.For(options_.libraries);
+  if (image != nullptr) L_ = image->Copy(&allocator_, &record_, CurrentList());
+  if (L_ == nullptr) L_ = NewState(&allocator_, &record_);
   if (L_ == nullptr) return false;
   allocator_.CollectInTime();
   if (machine_.slices.kept_period > 0) KeepSliceHook(L_, machine_.slices.kept_period);
   body_ = Ref<Task>::Adopt(new (std::nothrow) Task(*this, L_, LUA_NOREF));
   if (!body_) {
-    CloseState(std::exchange(L_, nullptr));
+    CloseState(std::exchange(L_, nullptr), CurrentList());
     return false;
   }
   // A light C function and two pointers: pushing them needs no memory.
@@ -180,6 +186,8 @@ bool Process::Start() {
   ready_.PushBack(*body_);
   return true;
 }
+
+int Process::CurrentList() const { return std::max(machine_.scheduler.CurrentWorker(), 0); }
 
 void Process::TakeCompletions() {
   if (cpu_limit_ != nullptr) LookAtCpuLimit();
@@ -307,7 +315,7 @@ void Process::Finish() {
   record_.current = nullptr;
   {
     const InterruptSection section(running_code_);
-    CloseState(L);
+    CloseState(L, CurrentList());
   }
   current_ = nullptr;
   EndTurn();

@@ -235,7 +235,8 @@ class Process final : public RefCounted,
   void LookAtCpuLimit();  // REQUIRES: there is one
   void KeepLimitAsError();
   [[nodiscard]] std::string BodyWaitText() const;
-  bool Start();  // makes the state and the body; false: memory is short
+  bool Start();                           // makes the state and the body; false: memory is short
+  [[nodiscard]] int CurrentList() const;  // see StateSlots
   void TakeCompletions();
   void WaitIsOver(Task& task);
   [[nodiscard]] bool WaitsForQueueMemory(const Task& task) const;

@@ -100,11 +100,14 @@ int TaskEntry::TaskDone(lua_State* L, int status, lua_KContext) {
 
 int TaskEntry::RunBody(lua_State* L) {
   Process& process = Process::Of(L);
-  // Nothing of what is made here is garbage.
-  lua_gc(L, LUA_GCSTOP);
-  OpenLibraries(L, process.libraries());
-  process.machine().library.Open(L, process.libraries());
-  lua_gc(L, LUA_GCRESTART);
+  if (process.record().image == nullptr) {
+    // Nothing of what is made here is garbage.
+    lua_gc(L, LUA_GCSTOP);
+    OpenLibraries(L, process.libraries());
+    process.machine().library.Open(L, process.libraries());
+    lua_gc(L, LUA_GCRESTART);
+  }
+  process.machine().library.Add(L);
   lua_settop(L, 0);
   if (process.options().generational) lua_gc(L, LUA_GCGEN, 0, 0);
   SetSeed(L, process);

@@ -6,9 +6,9 @@
 #
 #   SHOAL     the program; or shoal.so, which scripts then use in the stock lua5.4, as hosts
 #   MODULE    foreign.so, which the tests require
-#   VARIANT   default: a worker for each processor; one: one; gc: a full collection at each switch of
-#             tasks; every: a slice ends at each instruction; counted: without signals; sim: in the
-#             simulator, each script with two seeds
+#   VARIANT   default: a worker for each processor; one: one, and states that are no copies of an image;
+#             gc: a full collection at each switch of tasks; every: a slice ends at each instruction;
+#             counted: without signals, and as one; sim: in the simulator, each script with two seeds
 #   SCRIPT    a test passes if it exits with 0 in time; its output is shown if it does not.
 #             Its second line may say what it needs: `-- needs: workers=2`; `-- needs: no
 #             simulation`; `-- needs: the program`, since it is about what a host has not.
@@ -22,13 +22,16 @@ module=$(realpath "$2")
 variant=$3
 shift 3
 
+# All processes begin as copies of an image, where they do not all open their libraries.
+export SHOAL_TEST_IMAGES=first
+
 scale=1
 time=60
 runs=("")  # options of the program, for one run of each script
 case $variant in
   default) ;;
   one)
-    export SHOAL_WORKERS=1
+    export SHOAL_WORKERS=1 SHOAL_TEST_IMAGES=off
     scale=0.2
     ;;
   gc)
@@ -40,7 +43,7 @@ case $variant in
     scale=0.02
     ;;
   counted)
-    export SHOAL_TEST_SLICES=counted
+    export SHOAL_TEST_SLICES=counted SHOAL_TEST_IMAGES=off
     scale=0.2
     ;;
   sim)

@@ -37,62 +37,6 @@ TEST_CASE("a new state has its record in every coroutine") {
   CloseState(L);
 }
 
-TEST_CASE("the allocator counts what the state holds and gives all back") {
-  Allocator allocator;
-  StateRecord record;
-  lua_State* const L = NewState(&allocator, &record);
-  luaL_openlibs(L);
-  lua_gc(L, LUA_GCCOLLECT);
-  const auto counted = static_cast<std::size_t>(lua_gc(L, LUA_GCCOUNT)) * 1024 +
-                       static_cast<std::size_t>(lua_gc(L, LUA_GCCOUNTB));
-  CHECK(allocator.used == counted);
-  CHECK_FALSE(luaL_dostring(
-      L, "t = {} for i = 1, 1000 do t[i] = ('x'):rep(i) end t = nil collectgarbage()"));
-  CloseState(L);
-  CHECK(allocator.used == 0);
-}
-
-TEST_CASE("a state beyond its limit raises, and shrinks all the same") {
-  Allocator allocator;
-  StateRecord record;
-  lua_State* const L = NewState(&allocator, &record);
-  luaL_openlibs(L);
-  allocator.limit = allocator.used + 100000;
-  REQUIRE(luaL_loadstring(L, "local t = {} for i = 1, 1e9 do t[i] = i end") == LUA_OK);
-  CHECK(lua_pcall(L, 0, 0, 0) == LUA_ERRMEM);
-  CHECK(std::string(lua_tostring(L, -1)) == "not enough memory");
-  CHECK(allocator.used <= allocator.limit);
-  lua_settop(L, 0);
-  allocator.limit = 0;
-  lua_gc(L, LUA_GCCOLLECT);
-  CHECK(allocator.used < 100000);
-  allocator.limit = SIZE_MAX;
-  CHECK_FALSE(luaL_dostring(L, "return #('x'):rep(1000000)"));
-  CloseState(L);
-}
-
-TEST_CASE("garbage makes room for the buffers of lauxlib, which do not collect by themselves") {
-  Allocator allocator;
-  StateRecord record;
-  lua_State* const L = NewState(&allocator, &record);
-  luaL_openlibs(L);
-  allocator.limit = allocator.used + 300000;
-  allocator.CollectInTime();
-  lua_gc(L, LUA_GCSTOP);
-  // Each makes 100 KB of garbage, half of it in a buffer.
-  CHECK_FALSE(luaL_dostring(L, "for i = 1, 100 do assert(#('x'):rep(50000 + i) > 50000) end"));
-  // After an error for lack of memory, what it was about is garbage.
-  CHECK_FALSE(luaL_dostring(L, R"lua(
-    for i = 1, 5 do
-      assert(not pcall(function() local t = {} for k = 1, 1e9 do t[k] = {} end end))
-      assert(#('x'):rep(100000) == 100000)
-    end)lua"));
-  CHECK(lua_gettop(L) == 0);
-  CHECK(allocator.used <= allocator.limit);
-  CloseState(L);
-  CHECK(allocator.used == 0);
-}
-
 TEST_CASE("there is no state if memory is short") {
   for (std::size_t limit = 0; limit < 3000; limit += 500) {
     Allocator allocator;

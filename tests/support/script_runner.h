@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bindings/lua/shoal_library.h"
+#include "bindings/lua/test_settings.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/runtime.h"
@@ -46,6 +47,7 @@ struct RunOptions {
   // Called on a thread of its own while the script runs; it ends by itself.
   std::function<void(core::Runtime&)> meanwhile = nullptr;
   bool every = false;  // a slice ends at every instruction
+  core::StateImages state_images = core::StateImages::kForMany;
   // What scripts see besides the libraries: called in each state. [-0, +0, e]
   void (*open)(lua_State* L) = nullptr;
 };
@@ -95,6 +97,7 @@ inline RunResult RunScript(const std::string& source, const RunOptions& options 
                            .max_blocked_threads = options.max_blocked_threads,
                            .yield_at_every_instruction = options.every,
                            .seed = options.seed.value_or(0),
+                           .state_images = bindings::TestStateImages(options.state_images),
                            .simulated_clock = options.seed ? &simulated : nullptr});
     if (runtime.Start() != core::Status::kOk) return result;
     core::SpawnOptions spawn;

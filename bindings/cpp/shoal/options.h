@@ -21,6 +21,15 @@ enum class LogLevel : std::uint8_t { kOff, kError, kWarning, kNotice };
 /// runtime, and what it throws is dropped.
 using LogFunction = std::function<void(LogLevel level, std::string_view text)>;
 
+/// Whether the state of a new process is a copy of one in which the libraries have been opened,
+/// which takes a fraction of the time. Scripts do not see the difference, but that the hash seeds
+/// of their strings are the same.
+enum class StateImages : std::uint8_t {
+  kOff,        ///< never
+  kForMany,    ///< from the 16th process with the same libraries on
+  kFromFirst,  ///< from the first one on, which takes longer
+};
+
 /// What a runtime is given when it is made.
 struct Options {
   /// One worker for each core that the program may use.
@@ -46,6 +55,8 @@ struct Options {
   int signal = SIGURG;
   /// Of all chance, such as math.random in the processes. Nothing: from the system.
   std::optional<std::uint64_t> seed = std::nullopt;
+  /// How new processes get their libraries.
+  StateImages state_images = StateImages::kForMany;
   /// Where reports go; nothing: to stderr, with "shoal: " in front.
   LogFunction log = nullptr;
   /// The least important reports that are made.
