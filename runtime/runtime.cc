@@ -98,6 +98,7 @@ Runtime::Runtime(const Options& options)
                .log = options.log,
                .library = options.library,
                .images = images_,
+               .code_cache = code_cache_,
                .program_end = *this,
                .slices = SlicesFor(options),
                .max_blocked_threads = options.max_blocked_threads,
@@ -322,7 +323,8 @@ void Runtime::Reconsider() {
   if (kind != ExitKind::kNone && (kind != ExitKind::kDone || processes_.live() == 0)) {
     ended_.store(true);
     NotifyHost();
-  } else if (awaits_exits_.load(std::memory_order_relaxed)) {
+  } else if (awaits_exits_.load(std::memory_order_relaxed) || !has_threads()) {
+    // A guest in RunFor leaves when there are no processes.
     NotifyHost();
   }
 }

@@ -216,6 +216,7 @@ class Runtime final : private IdleSource, private ProgramEnd, private BlockingPo
   Arena arena_;
   // Before what holds states.
   ProcessImages images_;
+  CodeCache code_cache_;
   // Before what may hold descriptors.
   Poller poller_;
   ProcessTable processes_;

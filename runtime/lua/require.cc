@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "runtime/lua/code_cache.h"
 #include "runtime/lua/codec.h"
 #include "runtime/lua/state_record.h"
 
@@ -245,9 +246,49 @@ int SearchPreloaded(lua_State* L) {
   return 2;
 }
 
+// Files of Lua ----------------------------------------------------------------------------------
+
+// package.searchers[2], as stock's, with the code that others have loaded. Upvalues: `package`, and
+// its function searchpath.
+int SearchFile(lua_State* L) {
+  const char* const name = luaL_checkstring(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_pushvalue(L, 1);
+  lua_getfield(L, lua_upvalueindex(1), "path");
+  if (lua_tostring(L, -1) == nullptr) {
+    return luaL_error(L, "'package.path' must be a string");
+  }
+  lua_call(L, 2, 2);
+  // Nothing, and the names of the files that there are not.
+  if (lua_isnil(L, -2)) return 1;
+  lua_pop(L, 1);
+  const char* const file = lua_tostring(L, -1);
+  const StateRecord& record = RecordOf(L);
+  CodeCache* const cache = record.host != nullptr ? record.host->code_cache() : nullptr;
+  const int status = cache != nullptr ? cache->Load(L, file) : luaL_loadfilex(L, file, nullptr);
+  if (status != LUA_OK) {
+    return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s", name, file,
+                      lua_tostring(L, -1));
+  }
+  lua_insert(L, -2);
+  return 2;
+}
+
+// [-0, +0, m], with `package` on top.
+void SetFileSearcher(lua_State* L) {
+  if (lua_getfield(L, -1, "searchers") == LUA_TTABLE) {
+    lua_pushvalue(L, -2);
+    lua_getfield(L, -3, "searchpath");
+    lua_pushcclosure(L, SearchFile, 2);
+    lua_rawseti(L, -2, 2);
+  }
+  lua_pop(L, 1);
+}
+
 }  // namespace
 
 void OpenRequire(lua_State* L) {
+  SetFileSearcher(L);
   lua_pushvalue(L, -1);
   lua_pushcclosure(L, Require, 1);
   lua_setglobal(L, "require");

@@ -21,6 +21,7 @@
 
 namespace shoal::core {
 
+class CodeCache;
 class StateImage;
 
 // Why a coroutine of ours yields.
@@ -62,6 +63,9 @@ class StateHost {
   virtual void GiveWay() {}
   // Pushes the value that a cancelled task raises. [-0, +1, m]
   virtual void PushCancelled(lua_State* L) { lua_pushnil(L); }
+
+  // The code of files that others have loaded; nullptr: none is kept.
+  virtual CodeCache* code_cache() { return nullptr; }
 
   // Handles. The object for which the value at `index` stands, or nullptr. Not counted.
   virtual RefCounted* ToReference(lua_State* L, int index) = 0;

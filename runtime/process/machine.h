@@ -16,6 +16,7 @@
 #include "runtime/driver/blocking_pool.h"
 #include "runtime/driver/poller.h"
 #include "runtime/driver/timers.h"
+#include "runtime/lua/code_cache.h"
 #include "runtime/lua/state.h"
 #include "runtime/process/active_hosts.h"
 #include "runtime/process/error_reports.h"
@@ -88,6 +89,7 @@ struct Machine {
   Log& log;
   const ScriptLibrary& library;
   ProcessImages& images;
+  CodeCache& code_cache;
   ProgramEnd& program_end;
   int workers = 1;
   // False: those of guests run everything. Then no frame that cannot be suspended can wait, and
