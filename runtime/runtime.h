@@ -240,7 +240,8 @@ class Runtime final : private IdleSource, private ProgramEnd, private BlockingPo
   std::atomic<std::uint32_t> events_{0};
   std::atomic<bool> ended_{false};  // nothing more is to be waited for
   // Shutdown waits for exits; before that, nobody looks at them. Set before the table is looked at,
-  // and read after a process has left it, so by the lock of the table one of the two sees the other.
+  // and read after a process has left it, so by the lock of the table one of the two sees the
+  // other.
   std::atomic<bool> awaits_exits_{false};
   // 1: guests have been dismissed, and Shutdown runs the processes.
   std::atomic<std::uint32_t> ending_{0};

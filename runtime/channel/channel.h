@@ -76,9 +76,9 @@ class Channel final : public RefCounted, public ListLink<RegistryTag> {
   void AbandonSend(WaitNode& node);
 
   // Appends `messages` regardless of the limit and of budgets; waiting receivers take from it. kOk,
-  // kClosed, kNoMemory. kCancelled: `withdrawn` had been set; nothing was sent. It is read under the
-  // lock under which messages are found, so who sets it finds all that was sent: what is not there
-  // at his next look never comes.
+  // kClosed, kNoMemory. kCancelled: `withdrawn` had been set; nothing was sent. It is read under
+  // the lock under which messages are found, so who sets it finds all that was sent: what is not
+  // there at his next look never comes.
   Status SendAnyway(const KeyName& key, MessageList& messages,
                     const std::atomic<bool>* withdrawn = nullptr);
 

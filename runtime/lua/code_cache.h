@@ -2,9 +2,9 @@
 // A CodeCache keeps the code of the Lua files that states of a runtime have loaded. The next state
 // that loads one takes that in place of the source, which takes a fraction of the time.
 //
-// What is kept is as it was loaded: with names and lines. It is used as long as the file is the same
-// by its number, size and time of change. A file that has changed in the last seconds is not kept:
-// the next change might bear the same time.
+// What is kept is as it was loaded: with names and lines. It is used as long as the file is the
+// same by its number, size and time of change. A file that has changed in the last seconds is not
+// kept: the next change might bear the same time.
 //
 // Threads: any thread may call any member. Locks: mu_ (kLeaf).
 #pragma once

@@ -285,13 +285,18 @@ void SetFileSearcher(lua_State* L) {
   lua_pop(L, 1);
 }
 
+// With what has the searchers on top. [-0, +0, m]
+void SetRequire(lua_State* L) {
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, Require, 1);
+  lua_setglobal(L, "require");
+}
+
 }  // namespace
 
 void OpenRequire(lua_State* L) {
   SetFileSearcher(L);
-  lua_pushvalue(L, -1);
-  lua_pushcclosure(L, Require, 1);
-  lua_setglobal(L, "require");
+  SetRequire(L);
 }
 
 void OpenRequireOfPreloaded(lua_State* L) {
@@ -302,7 +307,7 @@ void OpenRequireOfPreloaded(lua_State* L) {
   lua_pushcfunction(L, SearchPreloaded);
   lua_rawseti(L, -2, 1);
   lua_setfield(L, -2, "searchers");
-  OpenRequire(L);
+  SetRequire(L);
   lua_pop(L, 1);
 }
 

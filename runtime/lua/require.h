@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `require` of our states: as stock to user code, but the body of a module (and a searcher) may
-// wait, and a task that requires what another task of the process is loading waits for it. Files that
-// another process has loaded come from the CodeCache.
+// wait, and a task that requires what another task of the process is loading waits for it. Files
+// that another process has loaded come from the CodeCache.
 //
 // Threads: the one that runs the state.
 #pragma once

@@ -190,9 +190,7 @@ class Process final : public RefCounted,
   void GiveWay() override;
   void PushCancelled(lua_State* L) override { machine_.library.PushCancelled(L); }
   // In the simulator, nothing may depend on the time at which a file was written.
-  CodeCache* code_cache() override {
-    return machine_.simulated() ? nullptr : &machine_.code_cache;
-  }
+  CodeCache* code_cache() override { return machine_.simulated() ? nullptr : &machine_.code_cache; }
   // WaitPlace, of those who wait for loads.
   void Withdraw(WaitNode& node) override;
   RefCounted* ToReference(lua_State* L, int index) override {

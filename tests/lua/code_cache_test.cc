@@ -56,12 +56,12 @@ std::string Run(CodeCache& cache, const char* path) {
 
 TEST_CASE("the code of a file is kept, with its names and lines") {
   const SourceFile file;
-  file.Write("#!shebang\nlocal function inner() error('here') end\nlocal ok, e = pcall(inner)\n"
-             "return e .. ' ' .. debug.getinfo(1, 'S').source\n",
-             10);
+  file.Write(
+      "#!shebang\nlocal function inner() error('here') end\nlocal ok, e = pcall(inner)\n"
+      "return e .. ' ' .. debug.getinfo(1, 'S').source\n",
+      10);
   CodeCache cache;
-  const std::string expected =
-      std::string(file.path()) + ":2: here @" + file.path();
+  const std::string expected = std::string(file.path()) + ":2: here @" + file.path();
   CHECK(Run(cache, file.path()) == expected);
   CHECK(cache.size() > 100);
   const std::size_t size = cache.size();
@@ -107,7 +107,7 @@ TEST_CASE("a file that cannot be loaded gives the error of luaL_loadfile each ti
     CHECK(Run(cache, file.path()).find(":1: unexpected symbol near <eof>") != std::string::npos);
   }
   CHECK(Run(cache, "/nonexistent/file.lua") ==
-        "error: cannot open /nonexistent/file.lua");
+        "error: cannot open /nonexistent/file.lua: No such file or directory");
   CHECK(cache.size() == 0);
 }
 
@@ -130,24 +130,40 @@ TEST_CASE("no more code is kept than there is room for") {
   }
 }
 
+struct Loading {
+  CodeCache& cache;
+  const char* path;
+};
+
+// The argument is a Loading.
+int LoadAndCall(lua_State* L) {
+  const auto& loading = *static_cast<Loading*>(lua_touserdata(L, 1));
+  if (loading.cache.Load(L, loading.path) != LUA_OK) return lua_error(L);
+  lua_call(L, 0, 1);
+  return 1;
+}
+
 TEST_CASE("a state without memory does not get the code, and can try again") {
   const SourceFile file;
   file.Write("local t = {} for i = 1, 10 do t[i] = function() return i end end return #t", 10);
   CodeCache cache;
   CHECK(Run(cache, file.path()) == "10");
+  Loading loading{cache, file.path()};
   Allocator allocator;
   StateRecord record;
   lua_State* const L = NewState(&allocator, &record);
   int refused = 0;
-  for (std::size_t room = 0;; room += 64) {
-    allocator.limit = allocator.used + room;
-    const int status = cache.Load(L, file.path());
-    allocator.limit = SIZE_MAX;
-    const bool loaded = status == LUA_OK;
-    lua_settop(L, 0);
+  bool loaded = false;
+  for (std::size_t room = 0; !loaded; room += 64) {
+    lua_pushcfunction(L, LoadAndCall);
+    lua_pushlightuserdata(L, &loading);
     lua_gc(L, LUA_GCCOLLECT);
-    if (loaded) break;
-    ++refused;
+    allocator.limit = allocator.used + room;
+    loaded = lua_pcall(L, 1, 1, 0) == LUA_OK;
+    allocator.limit = SIZE_MAX;
+    if (!loaded) ++refused;
+    CHECK(std::string(lua_tostring(L, -1)) == (loaded ? "10" : "not enough memory"));
+    lua_settop(L, 0);
   }
   CHECK(refused > 0);
   CloseState(L);
