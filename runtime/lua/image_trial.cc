@@ -253,26 +253,26 @@ struct Subject {
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
   ~Subject() {
-    if (L != nullptr) CloseState(L);
+    if (main != nullptr) CloseState(main);
   }
 
   Allocator allocator;
   StateRecord record;
-  lua_State* L = nullptr;
+  lua_State* main = nullptr;
 };
 
 }  // namespace
 
 bool CheckImage(const StateImage& image, std::string* why) {
   Subject copy;
-  copy.L = image.Copy(&copy.allocator, &copy.record, 0);
-  if (copy.L == nullptr) {
+  copy.main = image.Copy(&copy.allocator, &copy.record, 0);
+  if (copy.main == nullptr) {
     *why = "not enough memory";
     return false;
   }
-  Walk walk{&copy.allocator, copy.L, {}, {}, {}, {}, {}};
+  Walk walk{&copy.allocator, copy.main, {}, {}, {}, {}, {}};
   lua_Integer none = 0;
-  if (Call(copy.L, WalkThrough, &walk, &none, why)) return true;
+  if (Call(copy.main, WalkThrough, &walk, &none, why)) return true;
   if (!walk.why.empty()) *why = walk.why;
   return false;
 }
@@ -282,14 +282,14 @@ bool TryImage(const StateImage& image, StateImage::Open open, void* context, std
   lua_Integer of_ordinary = 0;
   {
     Subject copy;
-    copy.L = image.Copy(&copy.allocator, &copy.record, 0);
-    if (copy.L != nullptr && !Call(copy.L, RunTrial, nullptr, &of_copy, why)) return false;
+    copy.main = image.Copy(&copy.allocator, &copy.record, 0);
+    if (copy.main != nullptr && !Call(copy.main, RunTrial, nullptr, &of_copy, why)) return false;
   }
   {
     Subject ordinary;
-    ordinary.L = NewState(&ordinary.allocator, &ordinary.record);
+    ordinary.main = NewState(&ordinary.allocator, &ordinary.record);
     Opening opening{open, context};
-    if (ordinary.L != nullptr && !Call(ordinary.L, OpenAndTry, &opening, &of_ordinary, why)) {
+    if (ordinary.main != nullptr && !Call(ordinary.main, OpenAndTry, &opening, &of_ordinary, why)) {
       return false;
     }
   }

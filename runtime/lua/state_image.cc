@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "runtime/base/check.h"
 #include "runtime/lua/image_trial.h"
 #include "runtime/lua/state.h"
 
@@ -61,18 +62,19 @@ std::unique_ptr<StateImage> StateImage::Make(StateSlots& slots, Open open, void*
 }
 
 StateImage::~StateImage() {
-  // All of the original stands in its slot, and its finalizers are those of the standard streams.
-  FreeSlot(original_, 0);
+  // All of the original stands in its memory, and its finalizers are those of the standard streams.
+  original_.slot.End();
 }
 
 bool StateImage::OpenOriginal(Open open, void* context, std::string* why) {
-  char* const memory = slots_.Take(0);
-  if (memory == nullptr) {
+  // While libraries are opened, there is garbage. What is not written to takes no memory.
+  constexpr std::size_t kRoom = std::size_t{1} << 20;
+  memory_.reset(static_cast<char*>(std::aligned_alloc(StateSlots::kAlignment, kRoom)));
+  if (memory_ == nullptr) {
     *why = "not enough memory";
     return false;
   }
-  std::memset(memory, 0, StateSlots::kSize);
-  original_.slot.Begin(memory, StateSlots::kSize);
+  original_.slot.Begin(memory_.get(), kRoom);
   main_ = NewStateWith(AllocateZeroed, &original_, &record_);
   if (main_ == nullptr) {
     *why = "not enough memory";
@@ -120,15 +122,18 @@ int StateImage::FindAddresses() {
 lua_State* StateImage::Copy(Allocator* allocator, StateRecord* record, int list) const {
   const std::size_t used = original_.used.load(std::memory_order_relaxed);
   if (used > allocator->limit) return nullptr;
-  char* const memory = slots_.Take(list);
+  char* const memory =
+      FitsIntoSlot() ? slots_.Take(list)
+                     : static_cast<char*>(std::aligned_alloc(StateSlots::kAlignment, RoomOfCopy()));
   if (memory == nullptr) return nullptr;
   const char* const original = original_.slot.begin();
   std::memcpy(memory, original, size());
   const Word shift = reinterpret_cast<Word>(memory) - reinterpret_cast<Word>(original);
+  SHOAL_DCHECK(shift % StateSlots::kAlignment == 0);
   // No type of the language stands there yet: they are Lua's objects, of which this is a copy.
   auto* const words = reinterpret_cast<Word*>(memory);
   for (const std::uint32_t address : addresses_) words[address] += shift;
-  allocator->slot.BeginCopy(original_.slot, memory, StateSlots::kSize);
+  allocator->slot.BeginCopy(original_.slot, memory, RoomOfCopy());
   allocator->used.store(used, std::memory_order_relaxed);
   auto* const main = reinterpret_cast<lua_State*>(reinterpret_cast<char*>(main_) + shift);
   lua_setallocf(main, AllocateInSlot, allocator);
@@ -158,7 +163,11 @@ void StateImage::FreeSlot(Allocator& allocator, int list) const {
   allocator.cache.Drop();
   char* const memory = allocator.slot.begin();
   allocator.slot.End();
-  if (memory != nullptr) slots_.GiveBack(memory, list);
+  if (FitsIntoSlot()) {
+    slots_.GiveBack(memory, list);
+  } else {
+    std::free(memory);
+  }
 }
 
 }  // namespace shoal::core

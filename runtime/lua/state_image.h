@@ -3,11 +3,17 @@
 // its memory and to move the addresses in it takes a microsecond, to open the libraries forty times
 // that.
 //
-// All of the original stands in one slot, of which each word that is an address in that slot is
+// All of the original stands in one piece of memory, of which each word that is an address in it is
 // known. What must not be the same in two states is refused when the image is made: coroutines,
 // userdata but the standard streams and numbers of chance, and tables with other keys than strings,
 // numbers, booleans and addresses of the program, since their place depends on where the key
 // stands.
+//
+// The allocator of the original zeroes its blocks, so no address stands there by accident; but for
+// one case. In front of seven bytes that Lua does not use it keeps the type of a value, and the
+// compiler copies those seven along, from anywhere. If they are those of an address, they are moved
+// like one; so copies stand at a multiple of 256 bytes from the original, and the type is left as
+// it is.
 //
 // A copy is in all respects a state of its own; but states that are copies of one image have the
 // same seed of string hashes. It is freed without a look at its objects, if nothing of it stands
@@ -18,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <lua.hpp>
 #include <memory>
 #include <string>
@@ -65,8 +72,23 @@ class StateImage {
   // How many words are the address of what is the state's own outside of the slot.
   int FindAddresses();
 
+  struct Freed {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+
+  // Whether copies stand in slots: larger ones have memory of their own.
+  [[nodiscard]] bool FitsIntoSlot() const { return size() + kLeastRoom <= StateSlots::kSize; }
+  [[nodiscard]] std::size_t RoomOfCopy() const {
+    if (FitsIntoSlot()) return StateSlots::kSize;
+    const std::size_t room = size() + size() / 4 + kLeastRoom;
+    return room - room % StateSlots::kAlignment;
+  }
+
+  static constexpr std::size_t kLeastRoom = 4096;
+
   StateSlots& slots_;
   const FinalizerLayout layout_;
+  std::unique_ptr<char, Freed> memory_;  // of the original
   Allocator original_;
   StateRecord record_;  // of the original
   lua_State* main_ = nullptr;

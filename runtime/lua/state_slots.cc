@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -14,12 +15,28 @@ namespace shoal::core {
 
 namespace {
 
-constexpr std::size_t kRegionSize = std::size_t{4} << 20;
-constexpr std::size_t kHeaderSize = 64;
-// What one slot begins behind another, in the sets of a cache.
+constexpr std::size_t kRegionSize = std::size_t{2} << 20;  // a huge page
+constexpr std::size_t kHeaderSize = StateSlots::kAlignment;
+// By so much more than a multiple of a page, one slot begins behind another.
 constexpr std::size_t kShift = 256;
-constexpr std::size_t kStride = kHeaderSize + StateSlots::kSize + (kShift - kHeaderSize);
+constexpr std::size_t kStride = kHeaderSize + StateSlots::kSize;
+static_assert(kStride % 4096 == kShift);
 constexpr std::size_t kSlotsInRegion = kRegionSize / kStride;
+
+// nullptr: the system has none.
+char* MapRegion() {
+  // Twice as much, of which what is not between two multiples of its size goes back.
+  void* const mapped = mmap(nullptr, 2 * kRegionSize, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(mapped);
+  const std::size_t over = reinterpret_cast<std::uintptr_t>(begin) % kRegionSize;
+  const std::size_t before = over == 0 ? 0 : kRegionSize - over;
+  if (before != 0) munmap(begin, before);
+  munmap(begin + before + kRegionSize, kRegionSize - before);
+  static_cast<void>(madvise(begin + before, kRegionSize, MADV_HUGEPAGE));
+  return begin + before;
+}
 
 }  // namespace
 
@@ -61,7 +78,7 @@ std::size_t StateSlots::reserved() const {
 #ifdef SHOAL_ADDRESS_SANITIZER
 
 // It is to see who uses a slot that was given back, and what is referred to from there.
-char* StateSlots::Take(int) { return static_cast<char*>(std::malloc(kSize)); }
+char* StateSlots::Take(int) { return static_cast<char*>(std::aligned_alloc(kAlignment, kSize)); }
 void StateSlots::GiveBack(char* slot, int) { std::free(slot); }
 
 #else
@@ -114,16 +131,14 @@ void StateSlots::GiveBack(char* slot, int list) {
 #endif
 
 bool StateSlots::AddRegion() {
-  void* const memory = mmap(nullptr, kRegionSize, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  static_cast<void>(madvise(memory, kRegionSize, MADV_NOHUGEPAGE));
+  char* const memory = MapRegion();
+  if (memory == nullptr) return false;
   auto* const region = new (std::nothrow) Region;
   if (region == nullptr) {
     munmap(memory, kRegionSize);
     return false;
   }
-  region->memory = static_cast<char*>(memory);
+  region->memory = memory;
   open_.PushFront(*region);
   ++regions_;
   free_ += kSlotsInRegion;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // StateSlots is the memory for the slots of the states of a runtime. It comes from the system in
-// regions of 4 MiB, and is kept for the next states; regions of which nothing is used go back, but
-// for some.
+// regions of 2 MiB, each a huge page where there are some, and is kept for the next states; regions
+// of which nothing is used go back, but for some.
 //
 // Slots do not begin at the same place in their pages: else the hot words of all states would have
-// to share a few sets of the processor's caches. (Huge pages, tried: a state that waits would hold
-// a whole slot in memory, two to three times of what it has written to.)
+// to share a few sets of the processor's caches.
 //
 // Threads:   any thread may call any member.
 // Ownership: all slots go with it. REQUIRES: none is used then.
@@ -23,8 +22,11 @@ namespace shoal::core {
 
 class StateSlots {
  public:
-  // Bytes that can be used of a slot.
-  static constexpr std::size_t kSize = std::size_t{68} << 10;
+  // Bytes that can be used of a slot: an image of all libraries, and some KB for what comes. More
+  // would be held by each state that waits, as a huge page is in memory or not.
+  static constexpr std::size_t kSize = std::size_t{36} << 10;
+  // Of the address of a slot: see StateImage.
+  static constexpr std::size_t kAlignment = 256;
 
   // `lists`: how many threads are to take and give back without meeting each other; at least 1.
   // Throws std::bad_alloc.
@@ -33,8 +35,8 @@ class StateSlots {
   StateSlots(const StateSlots&) = delete;
   StateSlots& operator=(const StateSlots&) = delete;
 
-  // kSize bytes, not initialised, at a multiple of 64. nullptr: memory is short. `list`: of this
-  // thread; any number.
+  // kSize bytes, not initialised, at a multiple of kAlignment. nullptr: memory is short. `list`: of
+  // this thread; any number.
   char* Take(int list);
   void GiveBack(char* slot, int list);
 
