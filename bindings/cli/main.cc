@@ -24,6 +24,7 @@
 #include "bindings/lua/stderr_log.h"
 #include "bindings/lua/test_settings.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/freed_memory.h"
 #include "runtime/base/futex.h"
 #include "runtime/process/spawn_options.h"
 #include "runtime/runtime.h"
@@ -146,6 +147,7 @@ int Main(int count, char** arguments) {
     case CommandLine::Request::kRun:
       break;
   }
+  core::KeepFreedMemory();
   return line.seeds ? RunSimulated(line) : Run(line, core::SteadyClock(), nullptr);
 }
 

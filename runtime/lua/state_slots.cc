@@ -17,10 +17,9 @@ namespace {
 
 constexpr std::size_t kRegionSize = std::size_t{2} << 20;  // a huge page
 constexpr std::size_t kHeaderSize = StateSlots::kAlignment;
-// By so much more than a multiple of a page, one slot begins behind another.
-constexpr std::size_t kShift = 256;
 constexpr std::size_t kStride = kHeaderSize + StateSlots::kSize;
-static_assert(kStride % 4096 == kShift);
+// So they begin at all multiples of kAlignment in a page.
+static_assert(kStride / StateSlots::kAlignment % 2 == 1);
 constexpr std::size_t kSlotsInRegion = kRegionSize / kStride;
 
 // nullptr: the system has none.

@@ -24,7 +24,7 @@ class StateSlots {
  public:
   // Bytes that can be used of a slot: an image of all libraries, and some KB for what comes. More
   // would be held by each state that waits, as a huge page is in memory or not.
-  static constexpr std::size_t kSize = std::size_t{36} << 10;
+  static constexpr std::size_t kSize = std::size_t{34} << 10;
   // Of the address of a slot: see StateImage.
   static constexpr std::size_t kAlignment = 256;
 

@@ -29,14 +29,6 @@ const char* SourceOf(const std::string& script) {
   return nullptr;
 }
 
-// The shoal program was built beside this one.
-std::string ShoalProgram() {
-  char path[PATH_MAX] = {};
-  SHOAL_CHECK(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
-  const std::string self = path;
-  return self.substr(0, self.rfind("/tests/bench/")) + "/bindings/cli/shoal";
-}
-
 // The program reads the script from its input.
 int Execute(const std::string& program, const std::string& script,
             const std::vector<std::string>& arguments) {
@@ -58,6 +50,14 @@ int Execute(const std::string& program, const std::string& script,
 }
 
 }  // namespace
+
+// The shoal program was built beside this one.
+std::string ShoalProgram() {
+  char path[PATH_MAX] = {};
+  SHOAL_CHECK(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+  const std::string self = path;
+  return self.substr(0, self.rfind("/tests/bench/")) + "/bindings/cli/shoal";
+}
 
 Launch InShoal(const std::string& script, int workers, const std::vector<std::string>& arguments) {
   return [=] {

@@ -21,6 +21,8 @@ using Launch = std::function<int()>;
 // The script of that name in the folder `sockets`, run by the shoal program, or by lua5.4.
 Launch InShoal(const std::string& script, int workers, const std::vector<std::string>& arguments);
 Launch InLua(const std::string& script, const std::vector<std::string>& arguments);
+// The path of the shoal program.
+std::string ShoalProgram();
 // Whether lua5.4 finds the module.
 bool HasModule(const std::string& module);
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/freed_memory.h"
 #include "tests/bench/json.h"
 #include "tests/bench/limits.h"
 #include "tests/bench/plot.h"
@@ -101,8 +102,9 @@ void MeasureRound(const Row& row, int round, Measured* measured) {
 
 std::vector<Row> ChosenRows(const Options& options) {
   std::vector<Row> rows;
-  for (const auto& some : {AllRows(options.scale), EmbedRows(options.scale),
-                           PostRows(options.scale), SocketRows(options.scale)}) {
+  for (const auto& some :
+       {AllRows(options.scale), BulkRows(options.scale), EmbedRows(options.scale),
+        PostRows(options.scale), SocketRows(options.scale)}) {
     for (const Row& row : some) {
       if (row.name.find(options.only) != std::string::npos) rows.push_back(row);
     }
@@ -172,7 +174,12 @@ int Run(const Options& options) {
 
 }  // namespace
 
-int Main(int count, char** arguments) { return Run(ParseOptions(count, arguments)); }
+int Main(int count, char** arguments) {
+  const Options options = ParseOptions(count, arguments);
+  // As the program does.
+  core::KeepFreedMemory();
+  return Run(options);
+}
 
 }  // namespace shoal::bench
 

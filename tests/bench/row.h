@@ -39,6 +39,8 @@ struct Row {
 
 // `scale` is the share of the usual size: 1, or less for a smoke run.
 std::vector<Row> AllRows(double scale);
+// Those of what is sent or done in great number or size.
+std::vector<Row> BulkRows(double scale);
 // Those of programs in C++, and of these those that must never wait.
 std::vector<Row> EmbedRows(double scale);
 std::vector<Row> PostRows(double scale);

@@ -111,6 +111,47 @@ end, ch, value)
 play()
 )";
 
+// The senders have what they send; the receiver makes its lists.
+constexpr char kBatches[] = R"(
+local ch = shoal.channel({ limit = 256 })
+player(function(n, ch)
+  local left = n // 64 * 64
+  while left > 0 do left = left - #ch:receive_batch("way", 64) end
+end, ch)
+player(function(n, ch)
+  local list = {}
+  for i = 1, 64 do list[i] = i end
+  for _ = 1, n // 64 do ch:send_batch("way", list) end
+end, ch)
+play()
+)";
+
+constexpr char kLarge[] = R"(
+local ch = shoal.channel({ limit = 1 })
+local megabyte = ("x"):rep(1 << 20)
+warm_up = 3
+player(function(n, ch)
+  for _ = 1, n do ch:receive("way") end
+end, ch)
+player(function(n, ch, value)
+  for _ = 1, n do ch:send("way", value) end
+end, ch, VALUE)
+play()
+)";
+
+constexpr char kFanIn[] = R"(
+local ch = shoal.channel({ limit = 256 })
+player(function(n, ch, senders)
+  for _ = 1, n * senders do ch:receive("way") end
+end, ch, senders)
+for _ = 1, senders do
+  player(function(n, ch)
+    for i = 1, n do ch:send("way", i) end
+  end, ch)
+end
+play()
+)";
+
 constexpr char kRingScript[] = R"(
 local ch = shoal.channel()
 for i = 2, size do
@@ -168,7 +209,7 @@ report(clock() - start)
 )";
 
 constexpr char kPoolCall[] = R"(
-local pool = shoal.pool({ size = 1, body = "return { add = function(x) return x + 1 end }" })
+local pool = shoal.pool({ size = size, body = "return { add = function(x) return x + 1 end }" })
 for i = 1, warm_up do pool:call("add", i) end
 local start = clock()
 for i = 1, count do pool:call("add", i) end
@@ -277,8 +318,27 @@ double LightMap(const Setting& setting) {
   return Run(setting, "", kMapLight, static_cast<double>(setting.count));
 }
 
+double OneWayBatch(const Setting& setting) {
+  return Run(setting, "", kBatches, static_cast<double>(setting.count / 64 * 64));
+}
+
+double OneWayLarge(const Setting& setting, const std::string& value) {
+  std::string text = kLarge;
+  text.replace(text.find("VALUE"), 5, value);
+  return Run(setting, "", text.c_str(), static_cast<double>(setting.count));
+}
+
+double FanInRate(const Setting& setting) {
+  // The time of computing, as with one pair.
+  const Setting alone{.count = setting.count / setting.pairs};
+  return 1e9 / Run(alone, "local senders = " + std::to_string(setting.pairs), kFanIn,
+                   static_cast<double>(alone.count * setting.pairs));
+}
+
 double PoolCall(const Setting& setting) {
-  return Run(setting, "", kPoolCall, static_cast<double>(setting.count));
+  const Setting alone{.count = setting.count};
+  return Run(alone, "local size = " + std::to_string(setting.pairs), kPoolCall,
+             static_cast<double>(setting.count));
 }
 
 double WaitingBytes(const Setting& setting) {

@@ -32,6 +32,13 @@ double PingPong(const Setting& setting);
 // A message.
 double OneWayInt(const Setting& setting);
 double OneWayTable(const Setting& setting);
+// A message of those that are sent and received 64 at a time.
+double OneWayBatch(const Setting& setting);
+// A message whose value is `value`, Lua in which `megabyte` is a string of that size. One at a time
+// is under way.
+double OneWayLarge(const Setting& setting, const std::string& value);
+// Messages in a second from `pairs` senders to one receiver.
+double FanInRate(const Setting& setting);
 // A hop in a ring of kRing.
 constexpr int kRing = 503;
 double Ring(const Setting& setting);
@@ -44,7 +51,7 @@ double PairsRate(const Setting& setting);
 double HeavyMapRate(const Setting& setting);
 // An item of a shoal.map of a function that does next to nothing.
 double LightMap(const Setting& setting);
-// A call of a function that does next to nothing in a pool of one process.
+// A call of a function that does next to nothing in a pool of `pairs` processes.
 double PoolCall(const Setting& setting);
 
 // The bytes of a process that waits under a key of its own. Call it in a process of the system of
