@@ -319,7 +319,8 @@ double LightMap(const Setting& setting) {
 }
 
 double OneWayBatch(const Setting& setting) {
-  return Run(setting, "", kBatches, static_cast<double>(setting.count / 64 * 64));
+  const long sent = setting.count - setting.count % 64;
+  return Run(setting, "", kBatches, static_cast<double>(sent));
 }
 
 double OneWayLarge(const Setting& setting, const std::string& value) {
