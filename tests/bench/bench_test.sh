@@ -15,7 +15,7 @@ rows=("spawn + run + exit" "lanes: gen()() + join" "ping-pong, 1 worker" "ping-p
   "8 pairs, 2 workers : 1 worker" "8 pairs, 2 workers : 2 OS processes"
   "memory of a waiting process" "ping-pong, timeout armed"
   "spawn + run + exit : copy + load + run" "one-way int : half a ping-pong"
-  "one-way int in batches of 64" "one-way string of 1 MB" "one-way buffer of 1 MB" "fan-in, 50 senders"
+  "one-way int in batches of 64" "one-way megabyte : memcpy" "one-way megabyte in a buffer" "fan-in, 50 senders"
   "pool call, 64 processes : 2" "shoal -e '' : 1.5 of lua5.4"
   "map that computes, 2 workers : 2 OS processes" "map, an item" "pool call"
   "message beside a busy loop, p50" "message beside a busy loop, p99"
