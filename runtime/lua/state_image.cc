@@ -135,7 +135,8 @@ lua_State* StateImage::Copy(Allocator* allocator, StateRecord* record, int list)
   for (const std::uint32_t address : addresses_) words[address] += shift;
   allocator->slot.BeginCopy(original_.slot, memory, RoomOfCopy());
   allocator->used.store(used, std::memory_order_relaxed);
-  auto* const main = reinterpret_cast<lua_State*>(reinterpret_cast<char*>(main_) + shift);
+  const std::ptrdiff_t place = reinterpret_cast<const char*>(main_) - original;
+  auto* const main = reinterpret_cast<lua_State*>(memory + place);
   lua_setallocf(main, AllocateInSlot, allocator);
   record->image = this;
   SetMain(main, record);
