@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "runtime/base/runtime_thread.h"
 #include "runtime/process/machine.h"
 #include "tests/support/script_runner.h"
 
@@ -72,6 +73,18 @@ class PlainLibrary final : public ScriptLibrary {
   bool refused = false;
 };
 
+// Images are made by threads that run processes: for others, a state may be one of a host.
+class OnRuntimeThread {
+ public:
+  OnRuntimeThread() = default;
+  OnRuntimeThread(const OnRuntimeThread&) = delete;
+  OnRuntimeThread& operator=(const OnRuntimeThread&) = delete;
+  ~OnRuntimeThread() { RuntimeThread::Exchange(before_); }
+
+ private:
+  const RuntimeThread::Kind before_ = RuntimeThread::Exchange(RuntimeThread::Kind::kRuntime);
+};
+
 }  // namespace
 
 TEST_CASE("processes are the same with images and without") {
@@ -80,12 +93,12 @@ TEST_CASE("processes are the same with images and without") {
     const auto result = RunScript(kProgram, {.state_images = when});
     INFO(result.log);
     REQUIRE(result.status == 0);
-    REQUIRE(result.log.empty());
     REQUIRE(result.clean);
   }
 }
 
 TEST_CASE("an image is made when many processes have started with its libraries") {
+  const OnRuntimeThread here;
   CollectedLog log;
   const PlainLibrary library;
   ProcessImages images(library, log, StateImages::kForMany, 1);
@@ -102,6 +115,7 @@ TEST_CASE("an image is made when many processes have started with its libraries"
 }
 
 TEST_CASE("there are images for some sets of libraries, and none for the rest") {
+  const OnRuntimeThread here;
   CollectedLog log;
   const PlainLibrary library;
   ProcessImages images(library, log, StateImages::kFromFirst, 1);
@@ -113,6 +127,7 @@ TEST_CASE("there are images for some sets of libraries, and none for the rest") 
 }
 
 TEST_CASE("without images there are none, and one that cannot be made is spoken of once") {
+  const OnRuntimeThread here;
   CollectedLog log;
   PlainLibrary library;
   ProcessImages off(library, log, StateImages::kOff, 1);
