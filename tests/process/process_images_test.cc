@@ -93,6 +93,8 @@ TEST_CASE("processes are the same with images and without") {
     const auto result = RunScript(kProgram, {.state_images = when});
     INFO(result.log);
     REQUIRE(result.status == 0);
+    // (Errors that are joined late are in it.)
+    REQUIRE(result.log.find("state image") == std::string::npos);
     REQUIRE(result.clean);
   }
 }
